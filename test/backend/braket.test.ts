@@ -7,7 +7,7 @@ import { OptionError } from '../../src/backend/definition.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import type { Fault } from '../support/providers/http-server.ts';
 import { onesShare, packed } from '../support/shots.ts';
-import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
+import { MemoryNotes, type optionValues, sourceOf } from '../support/source-parts.ts';
 import {
   assertRead,
   type JobFault,
@@ -49,13 +49,7 @@ const NOW_MS = Date.UTC(2026, 10, 21, 10);
 type Texts = Parameters<typeof optionValues<typeof braketBackend.options>>[1];
 
 function makeBackend(texts: Texts, clock = new ManualClock(NOW_MS), memory = new MemoryNotes()) {
-  const backend = braketBackend.create('rigged', optionValues(braketBackend, texts), {
-    clock,
-    memory,
-    verify,
-  });
-  assert.equal(backend.kind, 'job');
-  return backend;
+  return sourceOf('job', braketBackend, texts, { clock, memory });
 }
 
 async function makeSubject(t: TestContext, device = gridDevice(), texts: Texts = {}): Promise<BraketSubject> {

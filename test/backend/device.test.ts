@@ -20,7 +20,7 @@ import { bytesOf } from '../support/chance.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { until } from '../support/server.ts';
-import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
+import { MemoryNotes, optionValues, sourceOf } from '../support/source-parts.ts';
 import { failsWith } from './backend-contract.ts';
 import { DECLARED, makeFifo } from './providers/device-fifo.ts';
 import { NO_LINE, SerialLine } from './providers/device-line.ts';
@@ -386,13 +386,9 @@ suite('the options of a device', () => {
   });
 
   test('open no device when a source is created', () => {
-    const values = optionValues(localDeviceBackend, { ...DECLARED, path: '/nowhere/at/all' });
-    const source = localDeviceBackend.create('d', values, {
-      clock: new ManualClock(),
-      memory: new MemoryNotes(),
-      verify,
-    });
-    assert.deepEqual([source.kind, source.name, source.deterministic], ['stream', 'd', false]);
+    const texts = { ...DECLARED, path: '/nowhere/at/all' };
+    const source = sourceOf('stream', localDeviceBackend, texts, { name: 'd' });
+    assert.deepEqual([source.name, source.deterministic], ['d', false]);
     assert.equal(source.estimate, undefined);
   });
 });

@@ -5,7 +5,7 @@ import { OptionError } from '../../src/backend/definition.ts';
 import { ibmBackend } from '../../src/backend/ibm/ibm.ts';
 import { apiUrlOf } from '../../src/backend/ibm/options.ts';
 import { TEST_DEVICE } from '../support/providers/ibm-device.ts';
-import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
+import { sourceOf } from '../support/source-parts.ts';
 import { runJob } from './backend-contract.ts';
 import { IbmSubject } from './ibm-fixtures.ts';
 
@@ -64,8 +64,7 @@ test('a calibration that IBM no longer serves has no id, but keeps its figures',
 const create = (texts: object) => {
   const crn = 'crn:v1:bluemix:public:quantum-computing:us-east:a/0123:4567::';
   const given = { api_key: 'secret-of-a-test', crn, device: 'ibm_fez', ...texts };
-  const parts = { clock: new IbmSubject().clock, memory: new MemoryNotes(), verify };
-  return ibmBackend.create('ibm', optionValues(ibmBackend, given), parts);
+  return sourceOf('job', ibmBackend, given, { name: 'ibm', clock: new IbmSubject().clock });
 };
 
 test("a job costs what IBM's formula says, and never more than its cap", () => {

@@ -3,7 +3,7 @@ import { type IbmBackend, ibmBackend } from '../../src/backend/ibm/ibm.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { IbmServer } from '../support/providers/ibm.ts';
 import { packed } from '../support/shots.ts';
-import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
+import { MemoryNotes, type optionValues, sourceOf } from '../support/source-parts.ts';
 import type { JobSubject, Sent } from './backend-contract.ts';
 
 type Texts = Parameters<typeof optionValues<typeof ibmBackend.options>>[1];
@@ -42,12 +42,8 @@ export class IbmSubject implements JobSubject {
     const { url, apiKey, crn, device } = this.server;
     const urls = { api_url: `${url}/api/v1`, iam_url: url };
     const texts = { api_key: apiKey, crn, device: device.name, ...urls, ...this.#texts, ...others };
-    const backend = ibmBackend.create('ibm', optionValues(ibmBackend, texts), {
-      clock: this.clock,
-      memory: this.memory,
-      verify,
-    });
-    return backend as IbmBackend;
+    const { clock, memory } = this;
+    return sourceOf('job', ibmBackend, texts, { name: 'ibm', clock, memory }) as IbmBackend;
   }
 
   /** Returns the results of the last job, and the raw bits of its only PUB. */

@@ -8,7 +8,7 @@ import { decodeShots } from '../../src/backend/ionq/shots.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import type { Fault } from '../support/providers/http-server.ts';
 import { onesShare, packed } from '../support/shots.ts';
-import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
+import { MemoryNotes, type optionValues, sourceOf } from '../support/source-parts.ts';
 import {
   assertRead,
   type JobFault,
@@ -34,9 +34,7 @@ interface IonqSubject extends JobSubject {
 type Texts = Parameters<typeof optionValues<typeof ionqBackend.options>>[1];
 
 function makeBackend(texts: Texts, clock = new ManualClock(NOW_MS), memory = new MemoryNotes()) {
-  const backend = ionqBackend.create('ions', optionValues(ionqBackend, texts), { clock, memory, verify });
-  assert.equal(backend.kind, 'job');
-  return backend;
+  return sourceOf('job', ionqBackend, texts, { clock, memory });
 }
 
 async function makeSubject(t: TestContext, texts: Texts = {}): Promise<IonqSubject> {

@@ -3,7 +3,7 @@ import { qrngHttpBackend } from '../../src/backend/qrng-http/source.ts';
 import type { Wait } from '../../src/core/clock.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import type { QrngServer } from '../support/providers/qrng-server.ts';
-import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
+import { MemoryNotes, type optionValues, sourceOf } from '../support/source-parts.ts';
 import type { Sent, StreamSubject } from './backend-contract.ts';
 
 type QrngHttp = ReturnType<typeof qrngHttp>;
@@ -21,9 +21,8 @@ export class Pace {
 }
 
 export function source(texts: Texts, pace = new Pace(), memory = new MemoryNotes()): QrngHttp {
-  const values = optionValues(qrngHttpBackend, texts);
   const { clock, wait } = pace;
-  return qrngHttpBackend.create('test', values, { clock, memory, wait, verify }) as QrngHttp;
+  return sourceOf('stream', qrngHttpBackend, texts, { clock, memory, wait }) as QrngHttp;
 }
 
 /** Reads of the contract take this many calls, the last one for half as much. */

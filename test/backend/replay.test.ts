@@ -18,7 +18,7 @@ import { replayBackend } from '../../src/backend/replay/replay.ts';
 import { bytesOf } from '../support/chance.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
-import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
+import { MemoryNotes, type optionValues, sourceOf } from '../support/source-parts.ts';
 import { failsWith, type StreamSubject, streamBackendContract } from './backend-contract.ts';
 import { makeFifo } from './providers/device-fifo.ts';
 
@@ -29,10 +29,8 @@ const randomBytes = bytesOf('replay');
 type Texts = Parameters<typeof optionValues<(typeof replayBackend)['options']>>[1];
 
 function replay(texts: Texts, memory: SourceMemory = new MemoryNotes(), name = 'tape'): StreamBackend {
-  const values = optionValues(replayBackend, { min_entropy: '1', ...texts });
-  const source = replayBackend.create(name, values, { clock: new ManualClock(WALL_MS), memory, verify });
-  assert.equal(source.kind, 'stream');
-  return source;
+  const parts = { name, clock: new ManualClock(WALL_MS), memory };
+  return sourceOf('stream', replayBackend, { min_entropy: '1', ...texts }, parts);
 }
 
 function fileOf(content: Uint8Array | string): string {

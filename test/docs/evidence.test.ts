@@ -26,7 +26,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 import { runCommand } from '../support/run-command.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { STRIPPED } from '../support/server.ts';
-import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
+import { sourceOf } from '../support/source-parts.ts';
 
 /** docs/evidence.md says what the code does: its rules, bounds and names are those of the code. */
 
@@ -75,12 +75,7 @@ describe('docs/evidence.md', () => {
     const section = page.slice(page.indexOf('## How quantum'), page.indexOf('## Health tests'));
     const rows = [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, first]) => first);
     assert.deepEqual(rows.slice(0, EVIDENCE_LEVELS.length), EVIDENCE_LEVELS);
-    const simulator = simulatorBackend.create('sim', optionValues(simulatorBackend, {}), {
-      clock: new ManualClock(),
-      memory: new MemoryNotes(),
-      verify,
-    });
-    assert.equal(simulator.kind, 'stream');
+    const simulator = sourceOf('stream', simulatorBackend, {});
     const read = await simulator.read(65_536, new AbortController().signal);
     const { figures } = evidenceOf('simulated', read, assessLot(read.bits, read.width, read.shots));
     const table = section.slice(section.indexOf('| Figure |'), section.indexOf('### What more'));

@@ -10,13 +10,15 @@ import { answerScene } from '../certificate/example.ts';
 import { changed } from '../certificate/scene.ts';
 import { loggedCertificate, usageOf } from '../support/replies.ts';
 import { TestServer } from '../support/server.ts';
-import { MemoryNotes, optionValues } from '../support/source-parts.ts';
+import { MemoryNotes, type optionValues, sourceOf } from '../support/source-parts.ts';
 import { type Between, BYTES, CERTIFICATE, MiddleMan, ofBytes, ofCertificate, savedKeys } from './between.ts';
 import { leafOf } from './citations.ts';
 
 /** A source of kind `qrn` and a real service, with somebody between them who lies. */
 
-const createQrn = (...made: Parameters<typeof qrnBackend.create>) => qrnBackend.create(...made) as Qrn;
+type Texts = Parameters<typeof optionValues<typeof qrnBackend.options>>[1];
+const createQrn = (texts: Texts, { memory = new MemoryNotes(), verify = verifyUpstream } = {}) =>
+  sourceOf('job', qrnBackend, texts, { name: 'hub', clock: systemClock, memory, verify }) as Qrn;
 const CALLS = 2;
 const BITS = CALLS * 8192;
 const NEVER = new AbortController().signal;
@@ -58,10 +60,7 @@ async function setting(t: TestContext, others: Others = {}): Promise<Setting> {
   const memory = new MemoryNotes();
   const { keys = await service.keys(), verify = verifyUpstream, ...options } = others;
   const texts = { url: man.url, api_key: apiKey, log_keys: savedKeys(keys), ...options };
-  const restarted = () => {
-    const parts = { clock: systemClock, memory, verify };
-    return createQrn('hub', optionValues(qrnBackend, texts), parts);
-  };
+  const restarted = () => createQrn(texts, { memory, verify });
   return { man, memory, source: restarted(), restarted };
 }
 
@@ -139,9 +138,7 @@ describe('a source of kind qrn', () => {
 
   it('asks nobody before it has keys to verify answers with', async (t) => {
     const { man, source } = await setting(t);
-    const texts = { url: man.url, api_key: apiKey, log_keys: '/nowhere/keys.json' };
-    const parts = { clock: systemClock, memory: new MemoryNotes(), verify: verifyUpstream };
-    const keyless = createQrn('hub', optionValues(qrnBackend, texts), parts);
+    const keyless = createQrn({ url: man.url, api_key: apiKey, log_keys: '/nowhere/keys.json' });
     const error = await refusal(keyless.fetch(await jobOf(source), NEVER));
     assert.equal(error.kind, 'auth');
     assert.match(error.message, /log_keys must name a copy of .*qrn-keys\.json/);
@@ -406,11 +403,7 @@ describe('a service that lies to a source of kind qrn', () => {
 
 describe('the options of a source of kind qrn', () => {
   const create = (texts: Record<string, string>) =>
-    createQrn('hub', optionValues(qrnBackend, { api_key: 'k'.repeat(20), log_keys: 'k.json', ...texts }), {
-      clock: systemClock,
-      memory: new MemoryNotes(),
-      verify: verifyUpstream,
-    });
+    createQrn({ api_key: 'k'.repeat(20), log_keys: 'k.json', ...texts });
 
   it('accept https, and http only to this machine', () => {
     for (const url of [

@@ -10,7 +10,7 @@ import { fixedBytes } from '../../support/backends.ts';
 import { chiSquare } from '../../support/chi-square.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { bitAt } from '../../support/shots.ts';
-import { MemoryNotes, optionValues, verify } from '../../support/source-parts.ts';
+import { optionValues, sourceOf } from '../../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
 type Texts = { readonly [Name in keyof typeof simulatorBackend.options]?: string };
@@ -34,9 +34,7 @@ for (const [texts, expected] of GOLDEN) {
 }
 
 test('the digest is the golden one over many slices: 4 Mbit of the default circuit', async () => {
-  const values = optionValues(simulatorBackend, {});
-  const backend = simulatorWith('simulator', values, new ManualClock(), fixedBytes('golden'));
-  const { rawSha256 } = await backend.read(4 * 1024 * 1024, NEVER);
+  const { rawSha256 } = await fixed('golden').read(4 * 1024 * 1024, NEVER);
   assert.equal(rawSha256, '53b985566ee138271c919b131c9878ad1eccf6aeebc2313ddb1fb53865375d1f');
 });
 
@@ -50,9 +48,7 @@ test('two consecutive reads equal one longer read', async () => {
 
 test('a read states exactly where it came from', async () => {
   const clock = new ManualClock(1_800_000_000_000);
-  const values = optionValues(simulatorBackend, {});
-  const backend = simulatorBackend.create('simulator', values, { clock, memory: new MemoryNotes(), verify });
-  assert.ok(backend.kind === 'stream');
+  const backend = sourceOf('stream', simulatorBackend, {}, { name: 'simulator', clock });
   assert.equal(backend.name, 'simulator');
   assert.equal(backend.origin, 'simulated');
   assert.equal(backend.quantumBackend, 'simulator-statevector');

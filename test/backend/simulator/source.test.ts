@@ -7,7 +7,7 @@ import { HealthMonitor } from '../../../src/pool/intake/health.ts';
 import { fixedBytes } from '../../support/backends.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { bitAt } from '../../support/shots.ts';
-import { MemoryNotes, optionValues, verify } from '../../support/source-parts.ts';
+import { optionValues, sourceOf } from '../../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -27,8 +27,7 @@ describe('the simulator as a source', () => {
   it('reads a whole lot of 4 Mbit, the first one of 2 Mbit, and is deterministic only in tests', () => {
     const made = simulator();
     assert.deepEqual([made.lotRawBits, made.firstLotRawBits, made.deterministic], [2 ** 22, 2_000_000, true]);
-    const parts = { clock: new ManualClock(), memory: new MemoryNotes(), verify };
-    const real = simulatorBackend.create('a', optionValues(simulatorBackend, {}), parts);
+    const real = sourceOf('stream', simulatorBackend, {}, { name: 'a' });
     assert.deepEqual([real.name, real.origin, real.deterministic], ['a', 'simulated', false]);
   });
 
