@@ -93,7 +93,7 @@ export async function busyRun(t: TestContext): Promise<BusyRun> {
   });
   assert.equal(await second.kill('SIGTERM'), 0);
   const log = [first, second]
-    .map((server) => server.output().replaceAll(/^demo key [\s\S]*?^next: /gm, ''))
+    .map((server) => server.output().replaceAll(/^demo key [\s\S]*?^More accounts: /gm, ''))
     .join('');
   return { dataDir, backupDir, log, told, snapshots, memory, needles };
 }
