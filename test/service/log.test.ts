@@ -157,7 +157,7 @@ describe('the service on a terminal', { skip: !existsSync('/usr/bin/script') }, 
   };
 
   it('gets the key, a command that works when pasted and where to read on, and its log in colour', async () => {
-    const output = await serveOnTerminal(/^next: .*\r$/m, async (printed) => {
+    const output = await serveOnTerminal(/^More accounts: .*\r$/m, async (printed) => {
       const [, authorization, url] = /^ {2}curl -H 'Authorization: ([^']+)' '([^']+)'\r$/m.exec(printed)!;
       const response = await fetchWhole(url, { headers: { authorization } });
       assert.equal(response.status, 200, await response.text());
