@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import type { Backend } from '../backend/backend.ts';
 import type { WitnessState } from '../certificate/witnessed.ts';
 import { type Clock, dayOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
@@ -9,7 +8,7 @@ import { freeBytesOf } from '../ledger/lmdb/data-file.ts';
 import type { LotRecord, SpendLimits } from '../ledger/records.ts';
 import type { SourceStatus } from '../pool/intake/collector.ts';
 import type { DeliveredState } from '../pool/intake/delivered-sampler.ts';
-import { estimateOf } from '../pool/intake/read.ts';
+import { estimateOf, type Source } from '../pool/intake/read.ts';
 import type { SeedSchedule } from '../pool/supply/seeds.ts';
 import type { Watch } from './watch.ts';
 
@@ -18,10 +17,8 @@ export const SERVICE_VERSION: string = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 ).version;
 
-/** A source, what it may cost, and the collector that reads it. */
-export interface WatchedSource {
-  readonly backend: Backend;
-  readonly limits: SpendLimits;
+/** A source with the collector that reads it. */
+export interface WatchedSource extends Source {
   readonly collector: { status(): SourceStatus };
 }
 
@@ -137,7 +134,7 @@ async function sourceReadings({ ledger, sources, clock }: ReadingSources): Promi
 
 /** Resolves with the spend of a UTC day; null for a source that costs nothing. */
 export async function daySpend(
-  { backend, limits }: Pick<WatchedSource, 'backend' | 'limits'>,
+  { backend, limits }: Source,
   day: number,
   ledger: Pick<Ledger, 'spent'>,
 ): Promise<DaySpend | null> {

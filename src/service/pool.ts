@@ -8,14 +8,16 @@ import { SEEDED_TIERS } from '../core/vocabulary.ts';
 import { fromBase64 } from '../crypto/base64.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LotRecord } from '../ledger/records.ts';
+import type { WatchedSource } from '../observe/readings.ts';
 import type { Assessor } from '../pool/intake/assessor.ts';
 import { type BlockLevels, Collector, SEEDS_LOW, type SourceState } from '../pool/intake/collector.ts';
 import { CopyTest } from '../pool/intake/copies.ts';
 import { RawShotStore } from '../pool/intake/raw-shots.ts';
+import type { Source } from '../pool/intake/read.ts';
 import { SYSTEM_SAMPLE_INTERVAL_MS, sampleSystem } from '../pool/intake/system-sample.ts';
 import { SeedSchedule } from '../pool/supply/seeds.ts';
 import type { FrontCommands, FrontEvents } from './front-stack.ts';
-import { lotRawBitsOf, type Source } from './sources.ts';
+import { lotRawBitsOf } from './sources.ts';
 
 /** How often the pool looks for seeds that are due, and for new blocks. */
 const SEED_CHECK_INTERVAL_MS = 250;
@@ -35,7 +37,7 @@ const FIRST_SAMPLE_MS = 60_000;
 /** The entropy pool of a process: collectors fill the ledger, the schedule takes seeds, and the fronts are told. */
 export interface Pool {
   /** The most preferred source first. */
-  readonly sources: readonly PooledSource[];
+  readonly sources: readonly WatchedSource[];
   readonly schedule: SeedSchedule;
   /** Returns the sample that certifies csprng answers; undefined until one was tested, null when the stream failed. */
   systemLot(): LotRecord | null | undefined;
@@ -44,11 +46,6 @@ export interface Pool {
   /** Resolves when the quantum modes can be served. The first csprng answers still wait for their sample. */
   readonly ready: Promise<void>;
   stop(): Promise<void>;
-}
-
-/** A source with the collector that reads it. */
-interface PooledSource extends Source {
-  readonly collector: Pick<Collector, 'status'>;
 }
 
 export interface PoolOptions {

@@ -26,6 +26,7 @@ import { Monitor } from '../observe/monitor.ts';
 import { Watch } from '../observe/watch.ts';
 import type { Assessor } from '../pool/intake/assessor.ts';
 import { DeliveredSampler, type DeliveredStream } from '../pool/intake/delivered-sampler.ts';
+import type { Source } from '../pool/intake/read.ts';
 import type { SeedSchedule } from '../pool/supply/seeds.ts';
 import { AssessmentThread } from '../workers/dispatch.ts';
 import type { FrontCommands, FrontEvents, FrontOptions, MainThread } from './front-stack.ts';
@@ -34,7 +35,7 @@ import { type LedgerThread, startLedgerThread } from './ledger-thread.ts';
 import type { LedgerSettings } from './ledger-worker.ts';
 import { type Pool, startPool } from './pool.ts';
 import { assertSelfTests, type SelfTestedParts } from './self-tests.ts';
-import { ledgerMemory, openSource, type Source } from './sources.ts';
+import { ledgerMemory, openSource } from './sources.ts';
 
 /** A running service. */
 export interface Service {

@@ -4,16 +4,9 @@ import { ConfigError, sourceVariable } from '../config/parsers.ts';
 import type { SourceSetting } from '../config/sources.ts';
 import type { Clock } from '../core/clock.ts';
 import type { SourceStore } from '../ledger/ledger.ts';
-import type { SpendLimits } from '../ledger/records.ts';
 import { LOT_RAW_BITS } from '../pool/intake/collector.ts';
-import { estimateOf } from '../pool/intake/read.ts';
+import { estimateOf, type Source } from '../pool/intake/read.ts';
 import { verifyUpstream } from './verify-upstream.ts';
-
-/** A source that may be read, within its limits. */
-export interface Source {
-  readonly backend: Backend;
-  readonly limits: SpendLimits;
-}
 
 /** Returns a memory for a source, which keeps notes in the ledger under the source's name and survives restarts. */
 export function ledgerMemory(

@@ -7,17 +7,15 @@ import {
   type RawRead,
 } from '../../backend/backend.ts';
 import { assert } from '../../core/assert.ts';
-import type { Clock, Wait } from '../../core/clock.ts';
+import type { Wait } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { SourceStore } from '../../ledger/ledger.ts';
-import type { JobRecord, SpendLimits } from '../../ledger/records.ts';
-import { charge, estimateOf, openJob, readStream, takeRead, withDeadline } from './read.ts';
+import type { JobRecord } from '../../ledger/records.ts';
+import { type Budgeted, charge, estimateOf, openJob, readStream, takeRead, withDeadline } from './read.ts';
 
-export interface SourceReaderOptions<Kind extends Backend = Backend> {
+export interface SourceReaderOptions<Kind extends Backend = Backend> extends Budgeted {
   readonly backend: Kind;
-  readonly store: Pick<SourceStore, 'openJobs' | 'openJob' | 'putJob' | 'charge' | 'spent'>;
-  readonly limits: SpendLimits;
-  readonly clock: Clock;
+  readonly store: Budgeted['store'] & Pick<SourceStore, 'openJobs' | 'putJob'>;
   readonly log: Log;
   readonly wait: Wait;
 }

@@ -65,11 +65,15 @@ export const UNLIMITED: SpendLimits = Object.freeze({ amountPerDay: null, callsP
 
 const DAY_MS = 86_400_000;
 
-/** A source with a budget for one UTC day. Each read is charged durably before the provider is asked. */
-export interface Budgeted {
-  readonly backend: Pick<Backend, 'name'>;
-  readonly store: Pick<SourceStore, 'charge' | 'spent' | 'openJob'>;
+/** A source that may be read, within its limits for one UTC day. */
+export interface Source {
+  readonly backend: Backend;
   readonly limits: SpendLimits;
+}
+
+/** Each read is charged durably before the provider is asked. */
+export interface Budgeted extends Source {
+  readonly store: Pick<SourceStore, 'charge' | 'spent' | 'openJob'>;
   readonly clock: Clock;
 }
 
