@@ -124,37 +124,37 @@ function bytesToHex(bytes) {
   abytes(bytes);
   if (hasHexBuiltin)
     return bytes.toHex();
-  let hex2 = "";
+  let hex = "";
   for (let i = 0; i < bytes.length; i++) {
-    hex2 += hexes[bytes[i]];
+    hex += hexes[bytes[i]];
   }
-  return hex2;
+  return hex;
 }
 function asciiToBase16(ch) {
   return ch >= 48 && ch <= 57 ? ch - 48 : ch >= 65 && ch <= 70 ? ch - (65 - 10) : ch >= 97 && ch <= 102 ? ch - (97 - 10) : void 0;
 }
-function hexToBytes(hex2) {
-  if (typeof hex2 !== "string")
-    throw new TypeError("hex string expected, got " + typeof hex2);
+function hexToBytes(hex) {
+  if (typeof hex !== "string")
+    throw new TypeError("hex string expected, got " + typeof hex);
   if (hasHexBuiltin) {
     try {
-      return Uint8Array.fromHex(hex2);
+      return Uint8Array.fromHex(hex);
     } catch (error) {
       if (error instanceof SyntaxError)
         throw new RangeError(error.message);
       throw error;
     }
   }
-  const hl = hex2.length;
+  const hl = hex.length;
   const al = hl / 2;
   if (hl % 2)
     throw new RangeError("hex string expected, got unpadded hex of length " + hl);
   const array = new Uint8Array(al);
   for (let ai = 0, hi = 0; ai < al; ai++, hi += 2) {
-    const n1 = asciiToBase16(hex2.charCodeAt(hi));
-    const n2 = asciiToBase16(hex2.charCodeAt(hi + 1));
+    const n1 = asciiToBase16(hex.charCodeAt(hi));
+    const n2 = asciiToBase16(hex.charCodeAt(hi + 1));
     if (n1 === void 0 || n2 === void 0) {
-      const char = hex2[hi] + hex2[hi + 1];
+      const char = hex[hi] + hex[hi + 1];
       throw new RangeError('hex string expected, got non-hex character "' + char + '" at index ' + hi);
     }
     array[ai] = n1 * 16 + n2;
@@ -763,7 +763,7 @@ function afunction(value, title) {
 }
 var bytesToHex2 = bytesToHex;
 var concatBytes2 = (...arrays) => concatBytes(...arrays);
-var hexToBytes2 = (hex2) => hexToBytes(hex2);
+var hexToBytes2 = (hex) => hexToBytes(hex);
 var isBytes2 = isBytes;
 var randomBytes2 = (bytesLength) => randomBytes(bytesLength);
 var _0n = /* @__PURE__ */ BigInt(0);
@@ -792,10 +792,10 @@ function asafenumber(value, title = "") {
     throw new RangeError(prefix + "expected safe integer, got " + value);
   }
 }
-function hexToNumber(hex2) {
-  if (typeof hex2 !== "string")
-    throw new TypeError("hex string expected, got " + typeof hex2);
-  return hex2 === "" ? _0n : BigInt("0x" + hex2);
+function hexToNumber(hex) {
+  if (typeof hex !== "string")
+    throw new TypeError("hex string expected, got " + typeof hex);
+  return hex === "" ? _0n : BigInt("0x" + hex);
 }
 function bytesToNumberBE(bytes) {
   return hexToNumber(bytesToHex(bytes));
@@ -809,10 +809,10 @@ function numberToBytesBE(n, len) {
     throw new Error("zero output length is invalid");
   n = abignumber(n);
   const expectedLen = len * 2;
-  const hex2 = n.toString(16);
-  if (hex2.length > expectedLen)
+  const hex = n.toString(16);
+  if (hex.length > expectedLen)
     throw new RangeError("number is too large");
-  return hexToBytes(hex2.padStart(expectedLen, "0"));
+  return hexToBytes(hex.padStart(expectedLen, "0"));
 }
 function numberToBytesLE(n, len) {
   return numberToBytesBE(n, len).reverse();
@@ -1876,8 +1876,8 @@ function edwards(params, extraOpts = {}) {
         x = Fp3.neg(x);
       return Point.fromAffine({ x, y });
     }
-    static fromHex(hex2, zip215 = false) {
-      return Point.fromBytes(hexToBytes2(hex2), zip215);
+    static fromHex(hex, zip215 = false) {
+      return Point.fromBytes(hexToBytes2(hex), zip215);
     }
     get x() {
       return this.toAffine().x;
@@ -3453,8 +3453,8 @@ var LABEL = object(
 function row(schema, meaning, of) {
   return { schema: described(schema, meaning), of };
 }
-function digest(hex2) {
-  return hex2 === void 0 ? void 0 : `sha256:${hex2}`;
+function digest(hex) {
+  return hex === void 0 ? void 0 : `sha256:${hex}`;
 }
 
 // src/certificate/windows.ts
@@ -4427,8 +4427,8 @@ function uuid(octets) {
   for (const octet of octets) bits = bits << 8n | BigInt(octet);
   bits = bits & ~(0xfn << 76n) | 4n << 76n;
   bits = bits & ~(3n << 62n) | 2n << 62n;
-  const hex2 = bits.toString(16).padStart(32, "0");
-  return hex2.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+  const hex = bits.toString(16).padStart(32, "0");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 function offsets(span, count2, bytes) {
   if (span === 1n) return Array.from({ length: count2 }, () => 0n);
@@ -5698,13 +5698,10 @@ function digestOf(...parts) {
 }
 
 // src/certificate/draw.ts
-var VERSION = described(constant(1), "The version of the format.");
-var STATEMENT_SHA256 = described(sha2563, "The SHA-256 hash of the statement as canonical JSON.");
-var hex = (meaning) => described(text2, `${meaning}, in hex.`);
 var STATEMENT = object(
   {
     type: described(constant("draw_statement"), "The type of the object."),
-    version: VERSION,
+    version: described(constant(1), "The version of the format."),
     // 128 random bits, so that nobody can guess the statement from its hash.
     id: described(text2, "The identifier of the draw."),
     request: described(
@@ -5747,40 +5744,6 @@ var ENDS = {
   cancelled: ["cancelled"],
   failed: ["beacon_missing", "beacon_wrong", "nonce_missing", "secret_lost"]
 };
-var REASONS = [...ENDS.cancelled, ...ENDS.failed];
-var STATES = Object.keys(ENDS);
-var ROUND = object(
-  {
-    chain: described(text2, "The hash of the beacon chain."),
-    round: described({ ...count, minimum: 1 }, "The number of the round."),
-    signature: hex("The signature of the beacon for the round"),
-    randomness: hex("The randomness of the round, which follows from the signature")
-  },
-  { previous_signature: hex("The signature of the previous round, which a chained scheme signs too") },
-  "The round of the beacon that the values depend on."
-);
-var OUTCOME = object(
-  {
-    type: described(constant("draw_outcome"), "The type of the object."),
-    version: VERSION,
-    statement_sha256: STATEMENT_SHA256,
-    state: oneOfWords(STATES, "How the draw ended. This never changes."),
-    reason: described(
-      { type: ["string", "null"], enum: [...REASONS, null] },
-      "The reason why the draw was cancelled or failed. It is null if the draw was revealed."
-    ),
-    secret: orNull(hex("The 32 committed bytes")),
-    nonce: orNull(hex("The nonce of the caller")),
-    beacon: orNull(ROUND),
-    values: described(
-      orNull(listOf({})),
-      "The winners or values. For a cancelled draw, the values that it would have had. It is null if the secret, the nonce or the beacon round is missing."
-    ),
-    ended_at: described(time, "The time at which the draw ended.")
-  },
-  {},
-  "The outcome of the draw, with its values. It is null until the draw ends."
-);
 function hashOf(value) {
   return digestText(canonicalText(value));
 }
@@ -6083,8 +6046,8 @@ function weierstrass(params, extraOpts = {}) {
       P.assertValidity();
       return P;
     }
-    static fromHex(hex2) {
-      return Point.fromBytes(hexToBytes2(hex2));
+    static fromHex(hex) {
+      return Point.fromBytes(hexToBytes2(hex));
     }
     get x() {
       return this.toAffine().x;
@@ -7927,8 +7890,8 @@ var signatureCoders = {
     fromBytes(bytes) {
       return signatureG1FromBytes(abytes2(bytes));
     },
-    fromHex(hex2) {
-      return signatureG1FromBytes(hexToBytes2(hex2));
+    fromHex(hex) {
+      return signatureG1FromBytes(hexToBytes2(hex));
     },
     toBytes(point) {
       return signatureG1ToBytes(point);
@@ -7945,8 +7908,8 @@ var signatureCoders = {
     fromBytes(bytes) {
       return signatureG2FromBytes(abytes2(bytes));
     },
-    fromHex(hex2) {
-      return signatureG2FromBytes(hexToBytes2(hex2));
+    fromHex(hex) {
+      return signatureG2FromBytes(hexToBytes2(hex));
     },
     toBytes(point) {
       return signatureG2ToBytes(point);
@@ -8242,6 +8205,18 @@ function holds({ scheme, publicKey }, message, signature) {
 }
 
 // src/certificate/verify-outcome.ts
+var OUTCOME = object({
+  type: { type: "string", const: "draw_outcome" },
+  version: { type: "integer", const: 1 },
+  statement_sha256: sha2563,
+  state: oneOfWords(Object.keys(ENDS)),
+  reason: orNull(text2),
+  secret: {},
+  nonce: {},
+  beacon: {},
+  values: {},
+  ended_at: time
+});
 function checkOutcome(input, add2) {
   const { draw } = input;
   if (member(draw, "state") === "committed") {

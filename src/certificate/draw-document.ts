@@ -1,5 +1,6 @@
 import {
   constant,
+  count,
   described,
   listOf,
   object,
@@ -7,6 +8,7 @@ import {
   orNull,
   ref,
   type Schema,
+  sha256,
   type TypeOf,
   text,
   time,
@@ -14,23 +16,62 @@ import {
 import type { CertificateDocument } from './document.ts';
 import {
   chancesOf,
-  type DrawOutcome,
   type DrawStatement,
   drawCommitText,
   drawEndText,
+  ENDS,
   hashOf,
-  OUTCOME,
   STATEMENT,
-  STATEMENT_SHA256,
-  STATES,
-  VERSION,
 } from './draw.ts';
 
 /** The reply of `GET /v1/draws/<id>`: all that is public of a draw and that a verifier needs (docs/draws.md). */
 
 const open: Schema<object> = { type: 'object' };
+const hex = (meaning: string) => described(text, `${meaning}, in hex.`);
 const documentOrNull = <T>(name: string, meaning: string) =>
   described({ anyOf: [ref(name), { type: 'null' }] } as Schema<T | null>, meaning);
+const version = described(constant(1), 'The version of the format.');
+const statementSha256 = described(sha256, 'The SHA-256 hash of the statement as canonical JSON.');
+
+const REASONS = [...ENDS.cancelled, ...ENDS.failed];
+export type DrawReason = (typeof REASONS)[number];
+const STATES = Object.keys(ENDS) as (keyof typeof ENDS)[];
+
+const ROUND = object(
+  {
+    chain: described(text, 'The hash of the beacon chain.'),
+    round: described({ ...count, minimum: 1 } as Schema<number>, 'The number of the round.'),
+    signature: hex('The signature of the beacon for the round'),
+    randomness: hex('The randomness of the round, which follows from the signature'),
+  },
+  { previous_signature: hex('The signature of the previous round, which a chained scheme signs too') },
+  'The round of the beacon that the values depend on.',
+);
+
+const OUTCOME = object(
+  {
+    type: described(constant('draw_outcome'), 'The type of the object.'),
+    version,
+    statement_sha256: statementSha256,
+    state: oneOfWords(STATES, 'How the draw ended. This never changes.'),
+    reason: described(
+      { type: ['string', 'null'], enum: [...REASONS, null] } as Schema<DrawReason | null>,
+      'The reason why the draw was cancelled or failed. It is null if the draw was revealed.',
+    ),
+    secret: orNull(hex('The 32 committed bytes')),
+    nonce: orNull(hex('The nonce of the caller')),
+    beacon: orNull(ROUND),
+    values: described(
+      orNull(listOf({})) as Schema,
+      'The winners or values. For a cancelled draw, the values that it would have had. It is null if the secret, the nonce or the beacon round is missing.',
+    ),
+    ended_at: described(time, 'The time at which the draw ended.'),
+  },
+  {},
+  'The outcome of the draw, with its values. It is null until the draw ends.',
+);
+/** How a draw ended, forever. */
+export type DrawOutcome = TypeOf<typeof OUTCOME>;
 
 const leafOf = (meaning: string) =>
   object(
@@ -48,14 +89,14 @@ const leafOf = (meaning: string) =>
 export const DRAW = object(
   {
     type: described(constant('draw'), 'The type of the document.'),
-    version: VERSION,
+    version,
     id: described(text, 'The identifier of the draw. Anyone who knows it can read the draw.'),
     state: oneOfWords(['committed', ...STATES], 'The state of the draw.'),
     statement: described(
       STATEMENT,
       'The statement: everything that was fixed before anyone could know the outcome.',
     ),
-    statement_sha256: STATEMENT_SHA256,
+    statement_sha256: statementSha256,
     committed_at: described(time, 'The time at which the service committed to the draw.'),
     certificate_id: described(text, 'The identifier of the certificate of the committed bytes.'),
     certificate: documentOrNull<CertificateDocument>(

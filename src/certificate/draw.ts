@@ -3,10 +3,7 @@ import {
   constant,
   count,
   described,
-  listOf,
   object,
-  oneOfWords,
-  orNull,
   type Schema,
   sha256,
   type TypeOf,
@@ -22,15 +19,11 @@ import { digestText } from './verdict.ts';
  * in the log. docs/certificates.md specifies them. Every object here is hashed as canonical JSON (RFC 8785).
  */
 
-export const VERSION = described(constant(1), 'The version of the format.');
-export const STATEMENT_SHA256 = described(sha256, 'The SHA-256 hash of the statement as canonical JSON.');
-const hex = (meaning: string) => described(text, `${meaning}, in hex.`);
-
 /** The statement, which is fixed before anybody knows the outcome. Members that do not apply are left out. */
 export const STATEMENT = object(
   {
     type: described(constant('draw_statement'), 'The type of the object.'),
-    version: VERSION,
+    version: described(constant(1), 'The version of the format.'),
     // 128 random bits, so that nobody can guess the statement from its hash.
     id: described(text, 'The identifier of the draw.'),
     request: described(
@@ -77,50 +70,13 @@ export const ENDS = {
   failed: ['beacon_missing', 'beacon_wrong', 'nonce_missing', 'secret_lost'],
 } as const;
 
-const REASONS = [...ENDS.cancelled, ...ENDS.failed];
-export type DrawReason = (typeof REASONS)[number];
-export const STATES = Object.keys(ENDS) as (keyof typeof ENDS)[];
-
-const ROUND = object(
-  {
-    chain: described(text, 'The hash of the beacon chain.'),
-    round: described({ ...count, minimum: 1 } as Schema<number>, 'The number of the round.'),
-    signature: hex('The signature of the beacon for the round'),
-    randomness: hex('The randomness of the round, which follows from the signature'),
-  },
-  { previous_signature: hex('The signature of the previous round, which a chained scheme signs too') },
-  'The round of the beacon that the values depend on.',
-);
-
-export const OUTCOME = object(
-  {
-    type: described(constant('draw_outcome'), 'The type of the object.'),
-    version: VERSION,
-    statement_sha256: STATEMENT_SHA256,
-    state: oneOfWords(STATES, 'How the draw ended. This never changes.'),
-    reason: described(
-      { type: ['string', 'null'], enum: [...REASONS, null] } as Schema<DrawReason | null>,
-      'The reason why the draw was cancelled or failed. It is null if the draw was revealed.',
-    ),
-    secret: orNull(hex('The 32 committed bytes')),
-    nonce: orNull(hex('The nonce of the caller')),
-    beacon: orNull(ROUND),
-    values: described(
-      orNull(listOf({})) as Schema,
-      'The winners or values. For a cancelled draw, the values that it would have had. It is null if the secret, the nonce or the beacon round is missing.',
-    ),
-    ended_at: described(time, 'The time at which the draw ended.'),
-  },
-  {},
-  'The outcome of the draw, with its values. It is null until the draw ends.',
-);
-/** How a draw ended, forever. */
-export type DrawOutcome = TypeOf<typeof OUTCOME>;
-
 /** Returns `sha256:` and the SHA-256 of the object's canonical JSON in hex. */
 export function hashOf(value: object): string {
   return digestText(canonicalText(value));
 }
+
+/** The members of an outcome that its leaf repeats besides its hash. */
+type DrawEnd = Readonly<Record<'statement_sha256' | 'state' | 'ended_at', string>>;
 
 export interface Chance {
   readonly item: string;
@@ -165,7 +121,7 @@ export function drawCommitText(statement: DrawStatement, delivered: string): str
 }
 
 /** Returns the leaf that says how a draw ended. */
-export function drawEndText(outcome: DrawOutcome): string {
+export function drawEndText(outcome: DrawEnd): string {
   const { statement_sha256, state, ended_at } = outcome;
   return canonicalText({
     type: 'draw_end',

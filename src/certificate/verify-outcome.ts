@@ -1,7 +1,9 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { type BeaconChain, BeaconError, LEAGUE_OF_ENTROPY } from '../beacon/drand.ts';
 import { roundOf } from '../beacon/round.ts';
-import { type DrawOutcome, drawEndText, ENDS, OUTCOME } from './draw.ts';
+import { object, oneOfWords, orNull, sha256, text as textForm, time } from '../core/schema.ts';
+import { drawEndText, ENDS } from './draw.ts';
+import type { DrawOutcome } from './draw-document.ts';
 import { drawnValues } from './draw-kinds.ts';
 import { drawKey, drawStream } from './draw-stream.ts';
 import { checkForm } from './form.ts';
@@ -31,6 +33,20 @@ export interface RoundDue {
   /** When the beacon publishes the round, Unix ms. */
   readonly atMs: number;
 }
+
+/** The form of an outcome. The other checks examine the members without a schema. */
+const OUTCOME = object({
+  type: { type: 'string', const: 'draw_outcome' },
+  version: { type: 'integer', const: 1 },
+  statement_sha256: sha256,
+  state: oneOfWords(Object.keys(ENDS)),
+  reason: orNull(textForm),
+  secret: {},
+  nonce: {},
+  beacon: {},
+  values: {},
+  ended_at: time,
+});
 
 /** Adds the checks of the outcome. */
 export function checkOutcome(input: OutcomeInput, add: AddCheck): void {

@@ -1,15 +1,8 @@
 import { type Idempotency, SealBroken } from '../answer/idempotency.ts';
 import type { BeaconChains, ChainRound, KnownChain } from '../beacon/chains.ts';
 import { type BeaconChain, BeaconError, chainOf, dueMs } from '../beacon/drand.ts';
-import {
-  type DrawOutcome,
-  type DrawReason,
-  type DrawStatement,
-  drawCommitText,
-  drawEndText,
-  hashOf,
-} from '../certificate/draw.ts';
-import type { DrawBody } from '../certificate/draw-document.ts';
+import { type DrawStatement, drawCommitText, drawEndText, hashOf } from '../certificate/draw.ts';
+import type { DrawBody, DrawOutcome, DrawReason } from '../certificate/draw-document.ts';
 import { canonicalText } from '../certificate/members.ts';
 import { messageOf } from '../core/assert.ts';
 import { concatBytes, fromHex, utf8Bytes } from '../core/bytes.ts';
