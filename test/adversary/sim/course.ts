@@ -4,7 +4,7 @@ import { periodEndMs, periodOf } from '../../../src/core/clock.ts';
 import { Chance } from '../../support/chance.ts';
 import { aliveKeys, mostAllowed, type SimClient, type SimKey } from './clients.ts';
 import { DEEDS, type Deed, type Likely, NODE_DEEDS } from './deeds.ts';
-import { Connection, type WireRequest } from './front.ts';
+import { Connection, type WireReply, type WireRequest } from './front.ts';
 import { SimMachine } from './machine.ts';
 import type { Mutant } from './mutants.ts';
 import { hold, Violation } from './oracle/violation.ts';
@@ -300,10 +300,15 @@ class Course {
         plan.data === undefined ? undefined : (plan.data.mode ?? TIER_ALLOWANCES[client.tier].defaultMode),
       ...{ requestId: '', hungUp: false, reply: undefined, repliedAtMs: undefined, persisted: undefined },
     };
-    const connection = new Connection((reply) => {
+    const replied = (reply: WireReply) => {
       sent.reply = reply;
       sent.repliedAtMs = machine.nowMs;
       if (sent.requestId !== '') this.#replied(sent); // else the front is still in receive()
+    };
+    // an answer that was drawn and is not durable in time is not refused: its client knows no more than one that hung up
+    const connection = new Connection(replied, () => {
+      sent.hungUp = true;
+      world.count('connections cut');
     });
     world.note(`sends ${sent.number} ${client.name} ${plan.method} ${plan.path}?${plan.query.slice(0, 60)}`);
     const exchange = node.fronts[front].front.receive(requestOf(plan, key.text, idempotencyKey), connection);

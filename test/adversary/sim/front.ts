@@ -52,6 +52,7 @@ export class SimFront {
 /** The client's end of one request. */
 export class Connection implements Wire {
   readonly #replied: (reply: WireReply) => void;
+  readonly #lost: () => void;
   readonly isFull = false;
   readonly isGone = false;
   readonly isFromLoopback = true;
@@ -61,8 +62,10 @@ export class Connection implements Wire {
   #body = new Uint8Array(0);
   #changed: (change: number) => void = () => {};
 
-  constructor(replied: (reply: WireReply) => void) {
+  /** `lost` tells the client that the service has cut the connection of a request without a reply. */
+  constructor(replied: (reply: WireReply) => void, lost: () => void) {
     this.#replied = replied;
+    this.#lost = lost;
   }
 
   opened(body: Uint8Array, changed: (change: number) => void): void {
@@ -105,6 +108,7 @@ export class Connection implements Wire {
   }
 
   cut(): void {
+    if (!this.#isOver) this.#lost();
     this.hangUp();
   }
 

@@ -32,6 +32,7 @@ export interface Sent {
   readonly mode: EntropyMode | undefined;
   /** Hex; '' until a front named it. */
   requestId: string;
+  /** True when the client hung up, or the service cut its connection. */
   hungUp: boolean;
   reply: WireReply | undefined;
   /** True time. */
