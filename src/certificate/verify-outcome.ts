@@ -177,11 +177,14 @@ function valuesVerdict(
   const statementDigest = hexToBytes(digest.slice('sha256:'.length));
   const key = drawKey({ secret, nonce, randomness, statementDigest });
   const values = drawnValues(member(draw, 'statement', 'request'), drawStream(key));
-  if (canonical(values) !== canonical(told))
-    refuse('The values do not follow from the committed bytes, the nonce and the round.');
+  const inputs = ['the committed bytes'];
+  if (nonce.length > 0) inputs.push('the nonce');
+  if (randomness.length > 0) inputs.push('the round of the beacon');
+  const from = inputs.join(', ').replace(/, ([^,]*)$/, ' and $1');
+  if (canonical(values) !== canonical(told)) refuse(`The values do not follow from ${from}.`);
   const what = values.length === 1 ? 'The one value' : `Each of the ${values.length} values`;
-  if (isRevealed(draw)) return `${what} follows from the committed bytes, the nonce and the round.`;
-  return `${what} follows from the committed bytes, the nonce and the round, but does not count. The reason is ${show(reason)}.`;
+  if (isRevealed(draw)) return `${what} follows from ${from}.`;
+  return `${what} follows from ${from}, but does not count. The reason is ${show(reason)}.`;
 }
 
 /** Checks that the end is one that the statement allows at that time, and that the log holds it. */
