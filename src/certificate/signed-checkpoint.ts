@@ -58,12 +58,8 @@ export function holdsLeaf({ proof, checkpoint }: LoggedAt, leaf: string): boolea
   return verifyInclusion(hash, proof.index, checkpoint.size, proof.path, checkpoint.root);
 }
 
-/** A key of the document of keys. */
-export interface KnownKey {
-  /** The origin of the key's log. */
-  readonly name: string;
-  readonly keyId: string;
-  readonly publicKey: Uint8Array<ArrayBuffer>;
+/** A key of the document of keys. Its name is the origin of its log. */
+export interface KnownKey extends Omit<VerifierKey, 'type'> {
   /** When the key began to sign, Unix ms; NaN if the document has no valid time. */
   readonly beganMs: number;
   /** The time by which the key had signed last, Unix ms; null for a key in use, NaN if the time is not valid. */

@@ -26,14 +26,21 @@ import { heldBefore, WITNESS_CLOCK_MS, type WitnessPolicy } from './verify-witne
  * Verifies that the entropy of an answer was fixed before the answer was issued: signed checkpoints that are older than
  * the answer cover the leaves of its lots, and these leaves commit to what was drawn. Runs in browsers.
  */
-export interface FixedInput {
-  /** The answer; undefined if a certificate is checked alone. */
+export interface GivenAnswer {
+  /**
+   * The answer's JSON body, parsed. For an answer in octets, what `responseOfFields` made of its header fields. Leave
+   * it out to check a certificate alone.
+   */
   readonly response?: unknown;
-  /** The body of an answer in octets. */
+  /** The body of an answer in octets; undefined for an answer in JSON. */
   readonly octets?: Uint8Array;
-  /** The reply of the certificate endpoint, whose `lots` have the proofs. */
+  /** The reply of the certificate endpoint or of the verification page, parsed. */
   readonly certificate: unknown;
+  /**
+   * /.well-known/qrn-keys.json, parsed. All trust rests on these keys, so get them from elsewhere than the certificate.
+   */
   readonly keys: unknown;
+  /** The witnesses that must have cosigned the tree. Without it the verifier asks for no cosignature. */
   readonly witnesses?: WitnessPolicy;
 }
 
@@ -98,7 +105,7 @@ export function issuedText(certificate: unknown): string | undefined {
  * place in the log; undefined if its proof cannot be read.
  */
 export function fixedVerdict(
-  input: FixedInput,
+  input: GivenAnswer,
   certificate: unknown,
   lots: Found<readonly LotLeaf[]>,
   logged: LoggedAt | undefined,
@@ -122,7 +129,7 @@ export function fixedVerdict(
 
 /** Checks that the log holds the leaf of the lot, and held it before the certificate was issued. */
 function fixedLot(
-  input: FixedInput,
+  input: GivenAnswer,
   certificate: unknown,
   logged: LoggedAt | undefined,
   told: LotLeaf,

@@ -14,35 +14,20 @@ import {
 import { digestText, found, refuse } from './verdict.ts';
 import { derivedVerdict, formedLots } from './verify-derived.ts';
 import { labelVerdict } from './verify-label.ts';
-import { fixedVerdict, issuedText, lotsVerdict, readLots } from './verify-lots.ts';
-import { type WitnessPolicy, witnessVerdict } from './verify-witnesses.ts';
+import { fixedVerdict, type GivenAnswer, issuedText, lotsVerdict, readLots } from './verify-lots.ts';
+import { witnessVerdict } from './verify-witnesses.ts';
 
 /**
  * Verifies an answer, its certificate and the proof that the log holds the certificate, from files that the client has
  * and from nothing else. The command line, the verification page and other programs run this same code. It runs in
  * browsers, Deno, Bun and Node: neither this file nor what it imports uses a module of Node.
  */
-export interface VerificationInput {
-  /**
-   * The answer's JSON body, parsed. For an answer in octets, what `responseOfFields` made of its header fields. Leave
-   * it out to check a certificate alone.
-   */
-  readonly response?: unknown;
-  /** The body of an answer in octets; undefined for an answer in JSON. */
-  readonly octets?: Uint8Array;
+export interface VerificationInput extends GivenAnswer {
   /**
    * The salt of the octets, 64 hex digits, for a caller who kept no other header field. Without `response` the verifier
    * compares only the values with the certificate, and not what the answer says about itself.
    */
   readonly salt?: string;
-  /** The reply of the certificate endpoint or of the verification page, parsed. */
-  readonly certificate: unknown;
-  /**
-   * /.well-known/qrn-keys.json, parsed. All trust rests on these keys, so get them from elsewhere than the certificate.
-   */
-  readonly keys: unknown;
-  /** The witnesses that must have cosigned the tree. Without it the verifier asks for no cosignature. */
-  readonly witnesses?: WitnessPolicy;
   /** Whether to fail an answer unless its certificate shows that the entropy was fixed before the answer was issued. */
   readonly requireFixed?: boolean;
 }

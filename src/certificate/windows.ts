@@ -1,4 +1,4 @@
-import { SEED_BLOCK_BYTES, TESTED_BITS } from '../ledger/records.ts';
+import { type DrawnRange, SEED_BLOCK_BYTES, TESTED_BITS } from '../ledger/records.ts';
 import type { LotLeaf } from './lot-members.ts';
 
 /**
@@ -16,10 +16,7 @@ interface Span {
 }
 
 /** Bytes of one lot. The offset counts from the first pure byte, or in seeded mode from the first seed. */
-export interface DrawnSpan {
-  readonly offset: number;
-  readonly bytes: number;
-}
+export type DrawnSpan = Omit<DrawnRange, 'lot'>;
 
 /** The result of SP 800-22 for those windows of one lot that an answer used. */
 export interface TestResult {

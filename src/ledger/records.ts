@@ -329,11 +329,8 @@ export interface Balance {
 }
 
 /** Counters of one account and UTC day, by endpoint and by mode. */
-export interface UsageDay {
+export interface UsageDay extends UsageCount {
   readonly day: number;
-  readonly requests: number;
-  readonly values: number;
-  readonly bytes: number;
   readonly credits: number;
   readonly byEndpoint: Readonly<Partial<Record<DataEndpoint, UsageCount>>>;
   readonly byMode: Readonly<Partial<Record<EntropyMode, UsageCount>>>;

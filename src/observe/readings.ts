@@ -5,7 +5,7 @@ import { ApiError } from '../core/errors.ts';
 import type { DrawCounts } from '../draws/keeper.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { freeBytesOf } from '../ledger/lmdb/data-file.ts';
-import type { LotRecord, SpendLimits } from '../ledger/records.ts';
+import type { LotRecord, SourceSpend, SpendLimits } from '../ledger/records.ts';
 import type { SourceStatus } from '../pool/intake/collector.ts';
 import type { DeliveredState } from '../pool/intake/delivered-sampler.ts';
 import { estimateOf, type Source } from '../pool/intake/read.ts';
@@ -28,10 +28,7 @@ export interface SourceReading extends SourceStatus {
   readonly spend: DaySpend | null;
 }
 
-export interface DaySpend {
-  readonly amount: number;
-  readonly currency: string;
-  readonly calls: number;
+export interface DaySpend extends Omit<SourceSpend, 'source' | 'day'> {
   readonly limits: SpendLimits;
 }
 

@@ -5,7 +5,7 @@ import { bestQubits } from '../circuit.ts';
 import type { ReadoutError } from '../simulator/qubits.ts';
 import type { IbmCloud } from './cloud.ts';
 import type { IbmOptions } from './options.ts';
-import { BASIS_GATE } from './plan.ts';
+import { BASIS_GATE, type Plan } from './plan.ts';
 
 /** What `/backends` says of the device now. Missing facts are null. */
 export interface DeviceState {
@@ -18,14 +18,8 @@ export interface DeviceState {
   readonly isSimulator: boolean;
 }
 
-/** The qubits for a job. */
-interface Choice {
-  /** By channel; empty if no qubit is good enough. */
-  readonly qubits: readonly number[];
-  readonly deviceQubits: number;
-  readonly isSimulator: boolean;
-  readonly calibration: Provenance['calibration'];
-}
+/** The qubits for a job; none if no qubit is good enough. */
+type Choice = Pick<Plan, 'qubits' | 'deviceQubits' | 'isSimulator' | 'calibration'>;
 
 /** A processor that the instance may use. */
 export class Device {

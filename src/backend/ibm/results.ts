@@ -1,12 +1,9 @@
 import { numberIn, objectIn } from '../../core/json.ts';
-import { BackendError } from '../backend.ts';
+import { BackendError, type RawRead } from '../backend.ts';
 import { packShots, type Shots } from '../shots.ts';
 
 /** The result that a job must give: one PUB of `shots` shots, with a register `c` of `width` bits. */
-export interface ExpectedResult {
-  readonly shots: number;
-  readonly width: number;
-}
+export type ExpectedResult = Pick<RawRead, 'shots' | 'width'>;
 
 /**
  * Decodes the shots of a sampler's result. Channel i is c[i]. Refuses a result that lacks shots or has another width

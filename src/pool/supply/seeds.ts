@@ -26,16 +26,11 @@ export function seedGroupName(group: SeedGroup): string {
 }
 
 /** What a front knows of the seed in force. The 32 quantum bytes are wiped once all fronts have taken them. */
-export interface SeedInForce {
+export interface SeedInForce extends Omit<ClaimedBlock, 'bytes'> {
   readonly group: string;
   readonly tier: SeededTier;
   /** Grows by one with every seed of the group, across restarts. */
   readonly generation: number;
-  readonly lotId: string;
-  /** Index of the seed among the lot's seeds. */
-  readonly index: number;
-  /** When the lot was released. */
-  readonly releasedAtMs: number;
   readonly seededAtMs: number;
   /** Monotonic time at which the seed's interval ends. */
   readonly dueAtMonotonicMs: number;
