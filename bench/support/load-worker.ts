@@ -20,7 +20,7 @@ const PATIENCE_MS = 2_000;
 const sleepCell = new Int32Array(new SharedArrayBuffer(4));
 const plan = workerData as LoadPlan;
 /** Histograms in µs, up to 19 hours, with a precision of 1 %. */
-const [latency, refusal, lateness] = Array.from({ length: 3 }, () =>
+const [latency, lateness] = Array.from({ length: 2 }, () =>
   createHistogram({ highest: 2 ** 36, figures: 2 }),
 );
 const add = (histogram: RecordableHistogram, us: number) => histogram.record(Math.max(1, Math.round(us)));
@@ -39,10 +39,7 @@ function count(status: number, size: number, sinceMs: number): void {
   const us = (performance.now() - sinceMs) * 1000;
   add(latency, us);
   if (status === 200) answers++;
-  else {
-    failures++;
-    add(refusal, us);
-  }
+  else failures++;
   bytes += size;
 }
 
@@ -161,7 +158,6 @@ const outcome: LoadOutcome = {
   bytes,
   seconds: (performance.now() - Math.max(startedMs, measuredFromMs)) / 1000,
   latency,
-  refusal,
   lateness,
 };
 for (const connection of connections) connection.leave();

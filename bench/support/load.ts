@@ -36,7 +36,6 @@ export interface LoadOutcome {
   readonly seconds: number;
   /** In µs. */
   readonly latency: Histogram;
-  readonly refusal: Histogram;
   readonly lateness: Histogram;
 }
 
@@ -50,8 +49,6 @@ export interface LoadResult {
   readonly bytesPerS: number;
   /** In µs, from when a request was due (open loop) or sent (closed loop). */
   readonly latency: Histogram;
-  /** The latencies of answers other than 200. */
-  readonly refusal: Histogram;
   /**
    * How long after it was due the client sent a request, in µs: the client's own share of the latency, and the backlog.
    */

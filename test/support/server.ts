@@ -148,8 +148,8 @@ export class TestServer {
     dataDir = mkdtempSync(join(tmpdir(), 'qrn-test-')),
     { serveArgs = [], shell = 'exec "$0" "$@"' }: SpawnOptions = {},
   ): TestServer {
-    const endsWithUs = ['--import', `${root}test/support/ends-with-parent.ts`];
-    const options = [...STRIPPED, ...endsWithUs, ...plantingOf(environment['MUTANT_PLANTED'])];
+    const endsWithUs = new URL('ends-with-parent.ts', import.meta.url).href;
+    const options = [...STRIPPED, '--import', endsWithUs, ...plantingOf(environment['MUTANT_PLANTED'])];
     const serve = [process.execPath, ...options, 'src/main.ts', 'serve', ...serveArgs];
     const child = spawn('sh', ['-c', shell, ...serve], {
       cwd: root,

@@ -63,4 +63,4 @@ export function sourceOf<Options extends OptionDefinitions, Kind extends Backend
 }
 
 /** For sources without answers of another service to verify. */
-export const verify: AnswerVerifier = async () => 'there is nothing to verify';
+const verify: AnswerVerifier = async () => 'there is nothing to verify';

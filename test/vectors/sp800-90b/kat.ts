@@ -17,7 +17,6 @@ export interface KnownAnswer {
   /** False when the input was read from the operating system: then only the predictors' counts are recorded. */
   readonly reproducible: boolean;
   readonly sha256: string;
-  readonly samples: number;
   readonly distinct_symbols: number;
   readonly bits_per_symbol: number;
   readonly H_original: number;
