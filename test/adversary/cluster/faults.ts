@@ -75,11 +75,12 @@ const fencedUntil =
     const before = await cluster.segmentsOf(node.name);
     await after(0, 300)(arena, node);
     await back(arena, node);
-    await until(`${node.name} ends`, () => !node.isRunning || node.starts > starts, PATIENCE_MS).catch(() =>
+    const committed = async () => (await cluster.segmentsOf(node.name)) > before;
+    const ends = async () => !node.isRunning || node.starts > starts || (await committed());
+    await until(`${node.name} ends`, ends, PATIENCE_MS).catch(() =>
       cluster.load.violate(`${node.name} runs on after it was fenced`),
     );
-    const segments = await cluster.segmentsOf(node.name);
-    if (segments > before) cluster.load.violate(`${node.name} committed after it was fenced`);
+    if (await committed()) cluster.load.violate(`${node.name} committed after it was fenced`);
     await node.kill();
     node.launch();
   };
