@@ -228,12 +228,12 @@ export async function checkIdentity(
     // The very first start may have crashed after its first checkpoint and before it noted its incarnation.
     const isFirst = anchor.incarnation === 0 && isSameFolder;
     if (isFirst && (await historyFailure(store, signed)) === undefined) return { kind: 'new' };
-    return behind(`it is empty, and a log of ${signed.size} leaves was signed`);
+    return behind(`it is empty, but a log of ${signed.size} leaves was signed`);
   }
   if (isShared && newest.number > anchor.incarnation && isSameFolder) return { kind: 'original' };
   if (newest.number !== anchor.incarnation)
     return behind(
-      `it is incarnation ${newest.number}, and incarnation ${anchor.incarnation} was signed last`,
+      `it is incarnation ${newest.number}, but incarnation ${anchor.incarnation} was signed last`,
     );
   const failure = await historyFailure(logStoreOf(store, newest.number), signed);
   if (failure !== undefined) return behind(failure);
@@ -261,7 +261,7 @@ async function historyFailure(store: LogStore, signed: Checkpoint): Promise<stri
   if (state === undefined) return signed.size === 0 ? undefined : 'it has no log';
   const { size } = state;
   if (size < signed.size)
-    return `its log has ${size} leaves, and one of ${signed.size} was signed: it is an earlier state`;
+    return `its log has ${size} leaves, but a tree of ${signed.size} leaves was signed: it is an earlier state`;
   const root = await rootOf(signed.size, nodeReader(store));
   return equalHashes(root, signed.root)
     ? undefined
@@ -270,7 +270,7 @@ async function historyFailure(store: LogStore, signed: Checkpoint): Promise<stri
 
 function differences(was: FolderIdentity, is: FolderIdentity): string {
   const told: string[] = [];
-  if (was.machine !== is.machine) told.push('the machine is another one');
-  if (was.inode !== is.inode || was.birthNs !== is.birthNs) told.push('the folder was made anew');
+  if (was.machine !== is.machine) told.push('the machine is a different one');
+  if (was.inode !== is.inode || was.birthNs !== is.birthNs) told.push('the folder was created again');
   return told.join(' and ');
 }

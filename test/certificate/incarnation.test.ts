@@ -294,7 +294,7 @@ describe('a copied folder', () => {
     const copy = data.copyTo(`${data.path}-copy`);
     assert.match(
       await copy.held(),
-      /it is a copy: the folder was made anew\..*qrn ledger moved.*qrn ledger restore/,
+      /it is a copy: the folder was created again\..*qrn ledger moved.*qrn ledger restore/,
     );
     await copy.assertVerified(id);
     assert.equal(sizeOf(readAnchor(copy.keysPath)?.checkpoint ?? ''), 5);
@@ -366,7 +366,7 @@ describe('a ledger that was rolled back', () => {
 
   it('is held back, and cannot be declared as moved', async (t) => {
     const { data, kept } = await setBack(t);
-    assert.match(await data.held(), /its log has 5 leaves, and one of 7 was signed: it is an earlier state/);
+    assert.match(await data.held(), /its log has 5 leaves, but a tree of 7 leaves was signed: it is an earlier state/);
     await data.assertVerified(kept[0]);
     const { status, talk } = await data.qrn('moved');
     assert.equal(status, 1);
@@ -567,7 +567,7 @@ describe('keys', () => {
     const data = folder(t);
     await data.serve(3);
     rmSync(data.ledgerPath, { recursive: true });
-    await assert.rejects(data.open(), /it is empty, and a log of 5 leaves was signed/);
+    await assert.rejects(data.open(), /it is empty, but a log of 5 leaves was signed/);
     const { incarnation } = await data.restore();
     assert.equal(sizeOf(incarnation.predecessor?.checkpoint ?? ''), 5);
     await data.assertVerified((await data.serve(1))[0]);
