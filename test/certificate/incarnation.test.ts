@@ -366,7 +366,10 @@ describe('a ledger that was rolled back', () => {
 
   it('is held back, and cannot be declared as moved', async (t) => {
     const { data, kept } = await setBack(t);
-    assert.match(await data.held(), /its log has 5 leaves, but a tree of 7 leaves was signed: it is an earlier state/);
+    assert.match(
+      await data.held(),
+      /its log has 5 leaves, but a tree of 7 leaves was signed: it is an earlier state/,
+    );
     await data.assertVerified(kept[0]);
     const { status, talk } = await data.qrn('moved');
     assert.equal(status, 1);
