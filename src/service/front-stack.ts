@@ -125,10 +125,15 @@ export interface FrontCommands extends FrontEvents {
   drain(deadlineMs: number): Promise<void>;
 }
 
-/** One front with all its parts. */
-export interface FrontStack extends FrontCommands {
+/** Where clients reach a front. */
+export interface Listening {
   readonly port: number;
+  /** The URL, which ends in /v1. */
   readonly baseUrl: string;
+}
+
+/** One front with all its parts. */
+export interface FrontStack extends FrontCommands, Listening {
   readonly supply: EntropySupply;
   readonly committer: Committer;
   /** The budget of memory for replies. */

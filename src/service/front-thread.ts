@@ -7,6 +7,7 @@ import {
   FRONT_TOLD,
   type FrontCommands,
   type FrontOptions,
+  type Listening,
   type MainThread,
   startFrontStack,
 } from './front-stack.ts';
@@ -20,13 +21,6 @@ export interface FrontData extends Pick<FrontOptions, 'keys' | 'metrics'> {
   readonly sink: FrontSinkData;
   /** Count of threads that make the front's large answers and expand its keystreams. */
   readonly workers: number;
-}
-
-/** The address of a front that listens. */
-interface Listening {
-  readonly port: number;
-  /** The URL, which ends in /v1. */
-  readonly baseUrl: string;
 }
 
 /** A front that listens, in this or another thread. */

@@ -3,7 +3,7 @@ import { wipe } from '../core/bytes.ts';
 import { GuardedClock } from '../core/clock.ts';
 import { createLog } from '../core/log.ts';
 import { Link } from '../workers/call.ts';
-import type { MainThread } from './front-stack.ts';
+import type { Listening, MainThread } from './front-stack.ts';
 import { type FrontWorkerData, openFront, type ThreadCommands } from './front-thread.ts';
 
 // The entry of a front thread, which asks other threads for everything that all fronts share.
@@ -15,7 +15,7 @@ const link: Link<MainThread, ThreadCommands> = new Link(data.home, {
   movesOf: (result) => (result instanceof Uint8Array ? [result.buffer as ArrayBuffer] : []), // leaves no sample here
 });
 
-async function start(): Promise<{ port: number; baseUrl: string }> {
+async function start(): Promise<Listening> {
   /** Each thread has its own guarded clock. All are started together, so they see the same jumps. */
   const clock = new GuardedClock();
   const log = createLog(data.config);

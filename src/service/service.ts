@@ -29,7 +29,7 @@ import { DeliveredSampler, type DeliveredStream } from '../pool/intake/delivered
 import type { Source } from '../pool/intake/read.ts';
 import type { SeedSchedule } from '../pool/supply/seeds.ts';
 import { AssessmentThread } from '../workers/dispatch.ts';
-import type { FrontCommands, FrontEvents, FrontOptions, MainThread } from './front-stack.ts';
+import type { FrontCommands, FrontEvents, FrontOptions, Listening, MainThread } from './front-stack.ts';
 import { type FrontData, openFront, type RunningFront, startFrontThread } from './front-thread.ts';
 import { type LedgerThread, startLedgerThread } from './ledger-thread.ts';
 import type { LedgerSettings } from './ledger-worker.ts';
@@ -38,10 +38,7 @@ import { assertSelfTests, type SelfTestedParts } from './self-tests.ts';
 import { ledgerMemory, openSource } from './sources.ts';
 
 /** A running service. */
-export interface Service {
-  readonly port: number;
-  /** The URL, which ends in /v1. */
-  readonly baseUrl: string;
+export interface Service extends Listening {
   readonly ledger: Ledger;
   /** Rejects when the service can no longer keep its promises and must stop. Never resolves. */
   readonly failed: Promise<never>;
