@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { LIMITS } from '../../src/core/limits.ts';
+import type { EngineName } from '../../src/http/engine.ts';
 import { fetchHead } from '../support/http.ts';
 import { until } from '../support/server.ts';
 import { LocalService } from '../support/service.ts';
@@ -31,7 +32,10 @@ const slowClock: Clock = {
 };
 const OTHERS_BATCH = { type: 'uuid', count: 50_000, entropy_mode: 'csprng' };
 
-describe('an account whose readers stall', () => {
+for (const engine of ['uws', 'node'] as const)
+  describe(`on ${engine}, an account whose readers stall`, () => contract(engine));
+
+function contract(engine: EngineName): void {
   let local: LocalService;
   let stalling: string;
   let other: string;
@@ -75,8 +79,8 @@ describe('an account whose readers stall', () => {
   }
 
   before(async () => {
-    // uWebSockets.js cuts a reader who takes nothing for ten seconds, by a clock of its own
-    local = await LocalService.start({ QRN_FRONT: 'node' }, { clock: slowClock });
+    // uWebSockets.js cuts a reader who takes nothing for ten seconds by a clock of its own, so on it the test needs a machine that is not much slower
+    local = await LocalService.start({ QRN_FRONT: engine }, { clock: slowClock });
     stalling = await local.account('enterprise');
     other = await local.account('enterprise');
     await until('the service answers', async () => (await taken(stalling, OTHERS_BATCH)) === 200);
@@ -116,4 +120,4 @@ describe('an account whose readers stall', () => {
     letGo();
     await until('the account is served', async () => (await taken(stalling, LARGE, 'once')) === 200);
   });
-});
+}
