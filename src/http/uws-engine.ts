@@ -26,7 +26,7 @@ const uws: typeof Uws = await import('uWebSockets.js'); // not before its binary
  * - It closes the connection at a request that follows an unanswered one, so pipelining is not served.
  * - It answers 505 to a request line that arrives in two packets cut after its target (uNetworking/uWebSockets issue 1776,
  *   fixed upstream in 2024). That can happen to targets longer than a packet; a proxy on the same machine sends heads whole.
- * - It closes idle connections after 10 s.
+ * - It closes idle connections after 10 s, and those whose body trickles (a byte a second) after 8 to 10 s without a reply.
  * - When no file descriptor is left to accept a connection, it polls the listening socket at 100 % of a core; hence
  *   `connectionsMax`.
  * - A client that closes its half of the connection counts as gone.
