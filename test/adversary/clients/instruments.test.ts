@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
 import { CertificateIds } from '../../../src/certificate/ids.ts';
@@ -6,7 +7,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { base32Of } from '../../../src/core/ids.ts';
 import { openSecretFile } from '../../../src/crypto/key-files.ts';
 import { bytesOf, Chance } from '../../support/chance.ts';
-import { openTestLedger } from '../../support/ledger-folder.ts';
+import { openJournaledLedger, openTestLedger } from '../../support/ledger-folder.ts';
 import * as records from '../../support/ledger-records.ts';
 import { scratchFolder } from '../../support/scratch-folder.ts';
 import { served } from '../../support/served.ts';
@@ -65,6 +66,19 @@ describe('the check of the books', () => {
     const found = await check([told(3), told(0), told(4), told(1), told(2)], 0);
     assert.deepEqual(found.violations, []);
     assert.deepEqual([found.entries, found.unacknowledged, found.creditsBooked, found.lots], [5, 0, 35, 1]);
+  });
+
+  it('counts a kill between the journal and LMDB', async () => {
+    const image = scratchFolder();
+    const path = join(dataDir, 'ledger');
+    const ledger = await openJournaledLedger(path);
+    cpSync(dataDir, image, { recursive: true });
+    await ledger.journal.commit(records.filledSegment(2, 5), []);
+    for (const name of readdirSync(path).filter((file) => file.startsWith('journal-')))
+      cpSync(join(path, name), join(image, 'ledger', name));
+    await ledger.close();
+    assert.equal((await checkLedger(image, [])).recovered, 1);
+    assert.equal((await checkLedger(image, [])).recovered, 0, 'the first check has stored them');
   });
 
   it('allows as many unreceived answers as connections were lost', async () => {

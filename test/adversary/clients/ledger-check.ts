@@ -55,8 +55,8 @@ export async function checkLedger(
   numbered: number[] = [],
 ): Promise<BookFindings & { readonly recovered: number }> {
   let recovered = 0;
-  const warn = (_facts: object, message: string) => {
-    if (message.startsWith('ledger: recovered commits')) recovered++;
+  const warn = (facts: object) => {
+    if ('commits' in facts) recovered++; // the start stored what a journal held
   };
   const ledger = await openLmdbLedger({
     path: join(dataDir, 'ledger'),

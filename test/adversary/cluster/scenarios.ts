@@ -25,7 +25,7 @@ const STANDBY_AWAY_MS = 30_000;
  */
 const WAITING_MAX = 2 * (7 + 4) + 2;
 /** The messages of a node whose commits wait, and of one whose connections all wait. */
-const SAYS_STANDBY_IS_AWAY = /waited for a standby|if its standby is away, start it/;
+const SAYS_STANDBY_IS_AWAY = /waited for a standby|if its standby is away/;
 const RETRY_MS = 100;
 /** Count of tries; a client waits for the second that Retry-After states. */
 const FREED_WITHIN_TRIES = 10;
