@@ -301,8 +301,13 @@ function offerCopies() {
   }
 }
 async function copy(button) {
-  await clipboard?.writeText(button.closest(".code")?.querySelector("pre")?.textContent ?? "");
-  button.textContent = "Copied";
+  const code = button.closest(".code")?.querySelector("pre")?.textContent ?? "";
+  const isCopied = await clipboard?.writeText(code).then(
+    () => true,
+    () => false
+    // the browser does not let the page write to the clipboard
+  );
+  button.textContent = isCopied ? "Copied" : "Not allowed";
   setTimeout(() => {
     button.textContent = "Copy";
   }, COPIED_FOR_MS);

@@ -116,6 +116,14 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
     );
   });
 
+  it('says when the browser does not let it copy', async () => {
+    await visit('integers', async ({ page }) => {
+      const button = page.locator('details[open] button.copy').first();
+      await button.click();
+      await button.filter({ hasText: 'Not allowed' }).waitFor();
+    });
+  });
+
   it('copies the shown sample', async () => {
     await visit(
       'integers',

@@ -4,4 +4,7 @@ import fc from 'fast-check';
 
 const FIXED_SEED = 20_261_126;
 
-fc.configureGlobal({ seed: Number(process.env['QRN_TEST_SEED'] ?? FIXED_SEED) });
+/** The seed of this run, for tests that make up their own inputs too. */
+export const TEST_SEED = Number(process.env['QRN_TEST_SEED'] ?? FIXED_SEED);
+
+fc.configureGlobal({ seed: TEST_SEED });

@@ -11,8 +11,12 @@ export function offerCopies(): void {
 }
 
 async function copy(button: BrowserElement): Promise<void> {
-  await clipboard?.writeText(button.closest('.code')?.querySelector('pre')?.textContent ?? '');
-  button.textContent = 'Copied';
+  const code = button.closest('.code')?.querySelector('pre')?.textContent ?? '';
+  const isCopied = await clipboard?.writeText(code).then(
+    () => true,
+    () => false, // the browser does not let the page write to the clipboard
+  );
+  button.textContent = isCopied ? 'Copied' : 'Not allowed';
   setTimeout(() => {
     button.textContent = 'Copy';
   }, COPIED_FOR_MS);

@@ -8,6 +8,7 @@ import { hostileCases } from '../../../support/hostile-requests.ts';
 import { HttpConnection } from '../../../support/http.ts';
 import { residentMemory } from '../../../support/process-usage.ts';
 import { freePort } from '../../../support/programs.ts';
+import { TEST_SEED } from '../../../support/property-seed.ts';
 import { Target } from '../../../support/raw-http.ts';
 import { SHORT_LOTS, shippedStart, TestServer } from '../../../support/server.ts';
 import {
@@ -29,7 +30,6 @@ import { getOf } from '../requests.ts';
  * cores. test/adversary/abuse/http.test.ts is the short form.
  */
 
-const SEED = Number(process.env['QRN_TEST_SEED'] ?? 1);
 const HOUR_MS = 3_600_000;
 
 /** Tells a figure of a test that holds, for whoever looks at how near its bound it is. */
@@ -261,7 +261,7 @@ for (const engine of ['uws', 'node'] as const)
 
     if (engine === 'uws')
       it('requests cut into packets are answered the same', async () => {
-        await assertCutsChangeNothing(target, 2, uniforms(SEED));
+        await assertCutsChangeNothing(target, 2, uniforms(TEST_SEED));
       });
 
     for (const { name, attack, long, growthMbMax } of ATTACKS)
